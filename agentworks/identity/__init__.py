@@ -1,0 +1,1 @@
+"""Who is asking, and how they prove it. The only reader of credentials."""

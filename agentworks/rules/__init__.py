@@ -1,0 +1,1 @@
+"""What is decided. Pure: values in, values out."""

@@ -1,0 +1,1 @@
+"""The ways in. Each turns its own wire into dispatch(operation, who, args)."""

@@ -1,0 +1,1 @@
+"""Speed, measured as ratios within one run against the machine's own limits: `make bench`."""

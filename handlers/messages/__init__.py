@@ -1,0 +1,1 @@
+"""Direct messages: send, send_batch, read, register, unregister, list_agents."""

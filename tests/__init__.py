@@ -1,0 +1,1 @@
+"""How we know: one test is one sentence of the contract."""

@@ -1,0 +1,1 @@
+"""Every kind of wrong input, made up by a machine."""

@@ -46,8 +46,11 @@ class Bells:
         self._closed = True
         self.ring_all()
 
-    async def wait(self, topic: str, since: int, seconds: float) -> bool:
-        """True when the topic rang after `since`, or may have; False when patience ran out."""
+    async def wait(self, topic: str, since: int, seconds: float, *, is_caller: bool = True) -> bool:
+        """True when the topic rang after `since`, or may have; False when patience ran out.
+
+        `waiters` counts callers; the server's own parts wait with `is_caller=False`.
+        """
         if self._closed:
             return False
         if self._last_rung.get(topic, 0) > since or self._forgotten > since:
@@ -56,13 +59,13 @@ class Bells:
         waiter: asyncio.Future[None] = loop.create_future()
         timer = loop.call_later(seconds, _give_up, waiter)
         self._waiting.setdefault(topic, set()).add(waiter)
-        self.waiters += 1
+        self.waiters += is_caller
         try:
             await waiter
         except TimeoutError:
             return False
         finally:
-            self.waiters -= 1
+            self.waiters -= is_caller
             timer.cancel()
             self._leave(topic, waiter)
         return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+import uuid
 from datetime import UTC, datetime
 
 _DRAWN_AT_ONCE = 256  # ids whose random part is drawn in one system call
@@ -34,10 +35,15 @@ def _random() -> bytes:
         return secrets.token_bytes(_RANDOM_BYTES)
 
 
+def new_uuid() -> str:
+    """A fresh random UUID, the id of a Crew: 122 random bits (RFC 9562, version 4)."""
+    return str(uuid.uuid4())
+
+
 def rfc3339(milliseconds: int) -> str:
     """`2026-12-01T09:30:00.000Z` (contract §3: UTC, with milliseconds)."""
-    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{milliseconds % 1000:03d}Z"
+    moment = datetime.fromtimestamp(milliseconds // 1000, UTC)
+    return f"{moment.isoformat()[:19]}.{milliseconds % 1000:03d}Z"
 
 
 def milliseconds(moment: str) -> int:

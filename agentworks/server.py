@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import gc
 import ipaddress
@@ -18,19 +19,26 @@ import uvicorn
 from litestar import Litestar
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from agentworks import log, web
+from agentworks import log, recovery, web
 from agentworks.bells import Bells
+from agentworks.contracts.operation import Caller
 from agentworks.dispatch import Dispatch
 from agentworks.identity import key, people
 from agentworks.identity.last_used import LastUsed
 from agentworks.migrations import NewerSchema
 from agentworks.rules import limits
+from agentworks.runners.errands import errands
+from agentworks.runners.performing import Setting
+from agentworks.runners.sandbox import Wanted
+from agentworks.runners.turns import TurnRunner
 from agentworks.store import Full, Held, Store
 from agentworks.surfaces import health, http, oauth, openapi
 from handlers import HANDLERS
 from scheduler import clockwork
 
 DATABASE = "agentworks.db"
+AGENTS = "agents"  # the folder of all agents' folders
+_RECOVERY_SECONDS = 5  # seconds a start waits for what an earlier server left, before it listens
 _HEAD_TOO_LARGE = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
     b"content-length: 0\r\nconnection: close\r\n\r\n"
@@ -46,7 +54,16 @@ _HEADERS: http.Headers = [
 class App:
     """One server over one data folder: its store, its dispatch and its routes."""
 
-    def __init__(self, folder: Path, base_url: str, *, synchronous: str = "FULL") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        base_url: str,
+        *,
+        synchronous: str = "FULL",
+        sandbox: Wanted = "auto",
+        allow_root: bool = False,
+    ) -> None:
+        """`sandbox` is what agent programs must be confined by; as root they need `allow_root`."""
         self.base_url = base_url.rstrip("/")
         self.bells = Bells()
         self.store = Store(
@@ -59,7 +76,22 @@ class App:
         )
         self.key = key.load(folder)
         self.last_used = LastUsed(self.store)
-        self.dispatch = Dispatch(self.store, self.bells, HANDLERS, used=self.last_used.note)
+        agents = (folder / AGENTS).resolve()
+        setting = Setting(
+            store=self.store,
+            root=agents,
+            server_url=self.base_url,
+            sandbox=sandbox,
+            allow_root=allow_root,
+        )
+        self.turns = TurnRunner(setting, self.bells)
+        self.dispatch = Dispatch(
+            self.store, self.bells, HANDLERS, used=self._let_in, errands=errands(agents)
+        )
+
+    def _let_in(self, caller: Caller) -> None:
+        self.last_used.note(caller)
+        self.turns.note(caller)
 
     def litestar(self) -> Litestar:
         """The ASGI application. It owns the scheduler's clock while it runs."""
@@ -76,6 +108,10 @@ class App:
 
     @asynccontextmanager
     async def _running(self, _: Litestar) -> AsyncIterator[None]:
+        beginning = asyncio.create_task(self._begin_turns())
+        await asyncio.wait({beginning}, timeout=_RECOVERY_SECONDS)
+        if beginning.done():
+            beginning.result()
         clock = clockwork(self.store, self.last_used.flush)
         clock.start()
         gc.collect()
@@ -85,8 +121,15 @@ class App:
             yield
         finally:
             clock.shutdown(wait=False)
+            beginning.cancel()
+            await self.turns.stop()
             await self.last_used.flush()
             self.store.close()
+
+    async def _begin_turns(self) -> None:
+        """What an earlier server left is ended and marked before any turn is taken."""
+        await recovery.before_turns(self.store, self.turns.end_orphans)
+        self.turns.start()
 
 
 def serve(
@@ -108,8 +151,6 @@ def serve(
     log.configure()
     os.umask(0o077)  # what this server writes is for its own account alone
     _refuse_public_bind(host, behind_proxy or tls_cert is not None)
-    if os.geteuid() == 0 and not allow_root:
-        log.say("running as root: programs of agents will be refused; use an ordinary account")
     try:
         limits.change(settings or {})
     except ValueError as wrong:
@@ -120,7 +161,7 @@ def serve(
     scheme = "https" if tls_cert else "http"
     base_url = f"{scheme}://{_shown(host)}:{listening.getsockname()[1]}"
     try:
-        app = App(folder, base_url, synchronous=synchronous)
+        app = App(folder, base_url, synchronous=synchronous, allow_root=allow_root)
     except NewerSchema as newer:
         _leave(1, str(newer))
     except (Full, Held, OSError) as cannot:
@@ -206,6 +247,7 @@ class _Announcing(uvicorn.Server):
             return None
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await self._app.turns.stop()  # while what runs can still say its last words
         self._app.bells.close()  # who waits is answered now, and need not be waited for
         await super().shutdown(sockets)
 

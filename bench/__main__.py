@@ -6,7 +6,7 @@ import platform
 import sys
 from collections.abc import Callable
 
-from bench import pages, sends, starting, waiting
+from bench import accepts, pages, sends, starting, waiting
 from bench.bounds import HEADING, Ratio
 from bench.serving import RAISED
 
@@ -18,6 +18,8 @@ BENCHES: dict[str, Callable[[], list[Ratio]]] = {
     "waiting": waiting.woken,
     "pages": pages.flat,
     "starting": starting.command_line,
+    "accepts": accepts.against_sends,
+    "calls": accepts.listing,
 }
 
 

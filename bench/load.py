@@ -40,7 +40,7 @@ class Line(asyncio.Protocol):
         answer, self._answer = self._answer, None
         if answer.done():
             return
-        if status == b"200":
+        if status in (b"200", b"202"):
             answer.set_result(body)
         else:
             answer.set_exception(AssertionError(f"{status!r} {body[:300]!r}"))

@@ -2,10 +2,12 @@
 
 `product` is the server with one route more, which does nothing. `threads` answers sends the way
 most services would: a sync function per request, on a thread, in a transaction of its own.
+`accepting` is the server without its runner of turns: what it accepts it gives up soon after.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import sys
@@ -27,6 +29,8 @@ from agentworks.server import DATABASE, App
 from agentworks.store import Transaction, connect
 from bench.serving import RAISED
 from handlers.messages import posting
+
+_SLOT_SECONDS = 0.1  # how long a slot is held where nothing is executed
 
 
 @post("/bench/nothing", status_code=200)
@@ -80,6 +84,23 @@ def threaded(database: str) -> Litestar:
     return Litestar([send], openapi_config=None, logging_config=None)
 
 
+def accepting(app: App) -> Litestar:
+    """The product, but no turn begins; the slots that calls take are given back in turn."""
+    app.turns.start = lambda: None  # type: ignore[method-assign]
+    asgi = app.litestar()
+
+    async def give_back() -> None:
+        while True:
+            await asyncio.sleep(_SLOT_SECONDS)
+            await app.store.transact(
+                lambda tx: tx.run("UPDATE calls SET holds_slot = 0 WHERE holds_slot = 1")
+            )
+
+    running: list[asyncio.Task[None]] = []
+    asgi.on_startup.append(lambda: running.append(asyncio.ensure_future(give_back())))
+    return asgi
+
+
 def main() -> None:
     home, variant, synchronous = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
     limits.change(RAISED)
@@ -93,7 +114,7 @@ def main() -> None:
     if variant == "threads":
         asgi: Any = threaded(str(home / DATABASE))
     else:
-        asgi = app.litestar()
+        asgi = accepting(app) if variant == "accepting" else app.litestar()
         asgi.register(nothing)
     print(json.dumps({"port": port, "token": token, "reader": reader}), flush=True)
     config = uvicorn.Config(

@@ -23,8 +23,10 @@ NAMES = {"help_option_names": ["-h", "--help"]}
 
 #: A person's own commands, which no agent is offered, and what --help says of each.
 LOCAL = {
+    "apply": "Save the agents a folder declares, after showing what changes.",
     "completion": "Print the completion script of a shell.",
     "connection": "Make, list and revoke connections on the server's own machine.",
+    "export": "Write an agent's definition and files below a folder.",
     "login": "Sign in: a person approves this program in a browser.",
     "logout": "End the sign-in on the server and forget it here.",
     "serve": "Run the server.",
@@ -60,11 +62,15 @@ class Tree(click.Group):
 
 def local_command(name: str) -> click.Command:
     """One of the LOCAL commands. They load the network; other commands start without them."""
+    from cli.apply import apply
+    from cli.export import export
     from cli.local import completion, connection
     from cli.login import login, logout
     from cli.serve import serve
 
-    found = {each.name: each for each in (completion, connection, login, logout, serve)}
+    found = {
+        each.name: each for each in (apply, completion, connection, export, login, logout, serve)
+    }
     return found[name]
 
 
@@ -91,22 +97,33 @@ def groups() -> dict[str, dict[str, Operation[Any, Any]]]:
     """Operations by group and command; the name "" is a command without a group."""
     found: dict[str, dict[str, Operation[Any, Any]]] = {}
     for operation in PROTOCOL:
-        if operation.cli:
-            group, _, name = operation.cli.partition(" ")
-            found.setdefault(group, {})[name] = operation
+        for words in (operation.cli, operation.cli_watch):
+            if words:
+                group, _, name = words.partition(" ")
+                found.setdefault(group, {})[name] = operation
     return found
 
 
 def command_for(operation: Operation[Any, Any], name: str) -> click.Command:
     """The command of one operation: read its inputs, call the server, show the answer."""
 
+    watches = operation.cli_watch is not None and operation.cli_watch.endswith(f" {name}")
+
     def perform(as_json: bool, **values: Any) -> int:
         from cli import remote  # late: --help and completion need no network
 
         given: Given = click.get_current_context().obj
         args = args_from(operation.request, values)
+        if operation.wait_default:
+            args.setdefault("wait_seconds", operation.wait_default)
         named = "submission_id" in args
-        reply = remote.call(reach_from(given), operation, args)
+        reach = reach_from(given)
+        if watches:
+            from cli.watch import watched  # late: one command needs it
+
+            reply = watched(reach, operation, args)
+        else:
+            reply = remote.call(reach, operation, args)
         if as_json:
             show(reply.body if reply.body.endswith(b"\n") else reply.body + b"\n")
         elif reply.answer["status"] in ("refused", "busy", "fault"):
@@ -122,7 +139,7 @@ def command_for(operation: Operation[Any, Any], name: str) -> click.Command:
         name,
         callback=perform,
         help=operation.about,
-        params=[*parameters_of(operation.request), json_option],
+        params=[*parameters_of(operation.request, operation.wait_default), json_option],
         context_settings=NAMES,
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 import msgspec
-from msgspec import NODEFAULT, UNSET, Struct, inspect
+from msgspec import NODEFAULT, UNSET, Struct, inspect, structs
 
 from cli.values import json_value, stdin_text, whole_number
 
@@ -76,9 +76,17 @@ def is_json(kind: inspect.Type) -> bool:
     return isinstance(kind, inspect.DictType | inspect.StructType | inspect.AnyType)
 
 
-def parameters_of(request: type[Struct]) -> list[click.Parameter]:
-    """click's options and arguments for a request, in the order of its fields."""
-    return [made for each in inputs_of(request) for made in _parameters(each)]
+def parameters_of(request: type[Struct], wait_default: int = 0) -> list[click.Parameter]:
+    """click's options and arguments for a request, in the order of its fields.
+
+    `wait_default` is how many seconds the command waits who is not told: --help says so.
+    """
+    made: list[click.Parameter] = []
+    for each in inputs_of(request):
+        if each.name == "wait_seconds" and wait_default:
+            each = structs.replace(each, default=wait_default)
+        made += _parameters(each)
+    return made
 
 
 def _parameters(each: Input) -> Iterator[click.Parameter]:

@@ -121,5 +121,8 @@ def misuse(command: click.Command, words: list[str]) -> str:
     if isinstance(command, click.Group):
         member = command.get_command(context, rest[0]) if rest else None
         return misuse(member, rest[1:]) if member else f"no command in {words}"
-    missing = [each.name for each in command.params if each.required and not given.get(each.name)]
+    nothing: tuple[object, ...] = (None, (), [])
+    missing = [
+        each.name for each in command.params if each.required and given.get(each.name) in nothing
+    ]
     return f"{words} lacks {missing}" if missing else ""

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from agentworks.store import Full, Held, Store, Transaction
 from scheduler.retention import forget_what_is_over
+from scheduler.wakeups import fire_due_wakeups
 
 log = logging.getLogger("agentworks.scheduler")
 
@@ -22,7 +23,10 @@ class Job(Struct, frozen=True):
     sweep: Callable[[Transaction], Struct]
 
 
-JOBS = (Job("forget_what_is_over", 3_600, forget_what_is_over),)
+JOBS = (
+    Job("fire_due_wakeups", 60, fire_due_wakeups),
+    Job("forget_what_is_over", 3_600, forget_what_is_over),
+)
 
 
 def clockwork(store: Store, flush: Callable[[], Awaitable[None]]) -> AsyncIOScheduler:

@@ -18,6 +18,7 @@ from agentworks.dispatch import Dispatch
 from agentworks.identity import callers
 from agentworks.identity.callers import Who
 from agentworks.identity.secrets import hashed
+from agentworks.runners.errands import errands
 from agentworks.store import Store, Transaction
 from handlers import HANDLERS
 
@@ -50,7 +51,8 @@ class World:
         sql = (ROOT / "fixtures" / "worlds" / f"{story}.sql").read_text("utf-8")
         self.transact(lambda tx: tx.run(sql))
         self.transact(_let_everyone_in)
-        self.dispatch = Dispatch(self.store, self.bells, HANDLERS)
+        self.agents = folder / "agents"  # where they have their folders
+        self.dispatch = Dispatch(self.store, self.bells, HANDLERS, errands=errands(self.agents))
 
     def open(self) -> Store:
         return Store(
@@ -59,12 +61,17 @@ class World:
             ring_all=self.bells.ring_all,
             now=lambda: self.now,
             new_id=self.new_id,
+            new_uuid=self.new_uuid,
             synchronous="OFF",
         )
 
     def new_id(self, prefix: str) -> str:
         self.counts[prefix] += 1
         return f"{prefix}_{self.counts[prefix]}"
+
+    def new_uuid(self) -> str:
+        self.counts["uuid"] += 1
+        return f"00000000-0000-4000-8000-{self.counts['uuid']:012}"
 
     def run(self, scene: Coroutine[Any, Any, Done]) -> Done:
         return self.runner.run(scene)
@@ -73,10 +80,13 @@ class World:
         return self.run(self.store.transact(work))
 
     def who(self, name: str) -> Who:
-        """`worker` is the connection conn_worker; `person:ada` is a browser session of acc_ada."""
+        """`worker` is the connection conn_worker; `person:ada` is a browser session of acc_ada;
+        `turn:own` is the agent in the turn whose token is awt_own (tests/inside.py)."""
         kind, _, account = name.partition(":")
         if kind == "person":
             return callers.session(f"session-{account}")
+        if kind == "turn":
+            return callers.bearer(f"Bearer awt_{account}")
         return callers.bearer(f"Bearer token-{name}")
 
     def answer(self, operation: Operation[Any, Any], name: str, /, **args: Any) -> Any:

@@ -10,6 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -145,6 +146,8 @@ def test_every_block_is_valid() -> None:
                 json.loads(block.text)
             elif block.kind == "python":
                 ast.parse(block.text)
+            elif block.kind == "toml":
+                tomllib.loads(block.text)
             elif block.kind not in ("http", "mermaid", "nginx", "text"):
                 broken.append(f"{where(block.path)}: a block of no known kind: {block.kind!r}")
         except (subprocess.CalledProcessError, ValueError, SyntaxError) as wrong:

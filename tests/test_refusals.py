@@ -9,11 +9,12 @@ import pytest
 
 from agentworks.contracts import PROTOCOL
 from agentworks.contracts.messages import SEND
-from agentworks.contracts.operation import CallerKind, Operation
+from agentworks.contracts.operation import OUTSIDE, CallerKind, Operation, Scope
 from agentworks.contracts.refusal import RefusalCode
 from agentworks.rules import refusals
 from agentworks.store import Full, Held
 from handlers import HANDLERS
+from tests import inside
 from tests.conftest import World
 
 EVERY = pytest.mark.parametrize("operation", PROTOCOL, ids=lambda each: each.name)
@@ -32,6 +33,21 @@ SAMPLES: dict[str, Any] = {
     "scopes": ["read"],
     "account_name": "carol",
     "account_id": "acc_bob",
+    "function": "review_pr",
+    "call_id": "call_1",
+    "request_id": "req_1",
+    "answer": "yes",
+    "definition": {"name": "Helpdesk"},
+    "on": True,
+    "runtime": None,
+    "path": "outputs/x",
+    "content": "x",
+    "text": "x",
+    "line": "half way",
+    "question": "Sure?",
+    "reason": "look again",
+    "in_minutes": 5,
+    "wakeup_id": "wake_1",
 }
 
 
@@ -42,7 +58,15 @@ def sample(operation: Operation[Any, Any]) -> dict[str, Any]:
 
 
 def who_may(operation: Operation[Any, Any]) -> str:
-    return "worker" if CallerKind.CONNECTION in operation.offered_to else "person:ada"
+    if operation.offered_to.isdisjoint(OUTSIDE):
+        return "turn:call"
+    programs = CallerKind.CONNECTION in operation.offered_to
+    return "worker" if programs and operation.scope is not Scope.AUTHOR else "person:ada"
+
+
+@pytest.fixture(autouse=True)
+def an_agent_is_in_its_turn(world: World) -> None:
+    inside.begin(world)
 
 
 def test_every_operation_has_exactly_one_handler() -> None:
@@ -83,9 +107,11 @@ def test_wrong_arguments_are_told_only_to_those_who_may_ask(
 def test_an_operation_is_refused_to_those_it_is_not_offered_to(
     world: World, golden: Any, operation: Operation[Any, Any]
 ) -> None:
+    scopes = "read" if operation.scope is Scope.AUTHOR else "author"
     world.transact(
         lambda tx: tx.run(
-            "UPDATE connections SET scopes = 'author' WHERE connection_id = 'conn_laptop'"
+            "UPDATE connections SET scopes = :scopes WHERE connection_id = 'conn_laptop'",
+            scopes=scopes,
         )
     )
     assert golden == world.call(operation, "laptop", **sample(operation))

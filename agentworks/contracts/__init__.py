@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentworks.contracts import accounts, messages
+from agentworks.contracts import accounts, agents, calls, crews, files, functions, messages, turns
 from agentworks.contracts.operation import Operation
 
 PROTOCOL: tuple[Operation[Any, Any], ...] = (
@@ -28,4 +28,37 @@ PROTOCOL: tuple[Operation[Any, Any], ...] = (
     accounts.INVITE,
     accounts.ACCOUNTS,
     accounts.DISABLE,
+    # asking and calling
+    agents.ASK,
+    functions.CALL,
+    calls.GET,
+    calls.REPLY,
+    calls.READ_FILE,
+    calls.LIST,
+    # who is there, and what it is
+    agents.LIST,
+    functions.LIST,
+    functions.DEFINE,
+    functions.DELETE,
+    crews.APPLY,
+    crews.EXPORT,
+    crews.GET,
+    crews.DELETE,
+    crews.SET_MEMBER,
+    crews.SET_MESSAGING,
+    crews.SET_RUNTIME,
+    crews.PAUSE,
+    files.LIST,
+    files.READ,
+    files.WRITE,
+    files.DELETE,
+    files.SEARCH,
+    # inside a running turn
+    turns.REPORT_PROGRESS,
+    turns.ASK_PERSON,
+    turns.REQUEST_INPUT,
+    turns.GET_ANSWER,
+    turns.SCHEDULE_WAKEUP,
+    turns.RESCHEDULE_WAKEUP,
+    turns.CANCEL_WAKEUP,
 )

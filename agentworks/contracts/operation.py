@@ -57,6 +57,32 @@ class CallerKind(StrEnum):
 
 PERSON_ONLY = frozenset({CallerKind.PERSON})
 OUTSIDE = frozenset({CallerKind.PERSON, CallerKind.CONNECTION})
+#: Conversations that may start functions. A Crew's Run mode has no outgoing function tools ([S0]).
+CALLING = OUTSIDE | {
+    CallerKind.CREW_BUILDER,
+    CallerKind.WORKFLOW_BUILDER,
+    CallerKind.WORKFLOW_RUN,
+    CallerKind.WORKFLOW_PULSE,
+    CallerKind.WORKFLOW_STEP,
+    CallerKind.CODE,
+    CallerKind.SCHEDULE,
+    CallerKind.WEBHOOK,
+}
+#: Conversations that may write to others; an executing workflow step has no message tools ([S0]).
+WRITING = frozenset(
+    {
+        CallerKind.CREW_BUILDER,
+        CallerKind.CREW_RUN,
+        CallerKind.WORKFLOW_BUILDER,
+        CallerKind.WORKFLOW_RUN,
+        CallerKind.WORKFLOW_PULSE,
+        CallerKind.CODE,
+    }
+)
+ASKING = OUTSIDE | (WRITING - {CallerKind.CREW_RUN})
+LISTING = CALLING | WRITING
+#: Whoever acts inside a running turn.
+INSIDE = WRITING | {CallerKind.WORKFLOW_STEP}
 
 
 class Caller(Struct, frozen=True):
@@ -70,6 +96,11 @@ class Caller(Struct, frozen=True):
     connection_id: str = ""  # empty for a person's session
     label: str = ""
     bounds: frozenset[str] | None = None  # target ids this connection may reach; None is all
+    agent_id: str = ""  # inside a turn: the agent that acts
+    chat_id: str = ""  # inside a turn: the conversation it acts in
+    turn_id: str = ""  # inside a turn: the turn whose token this is
+    call_id: str = ""  # inside a turn that works on a call: that call
+    replies_only: bool = False  # inside a guest's conversation: it may answer, and begin nothing
 
 
 class Operation(Struct, Generic[Request, Answer], frozen=True, kw_only=True):
@@ -90,6 +121,8 @@ class Operation(Struct, Generic[Request, Answer], frozen=True, kw_only=True):
     http: str | None = None
     cli: str | None = None
     tools: tuple[str, ...] = ()
+    cli_watch: str | None = None  # the command that repeats it until there is an end, for a person
+    wait_default: int = 0  # seconds a CLI or MCP caller waits who does not say; HTTP waits 0
 
     @property
     def submits(self) -> bool:
@@ -113,9 +146,14 @@ class Operation(Struct, Generic[Request, Answer], frozen=True, kw_only=True):
 
 
 __all__ = [
+    "ASKING",
+    "CALLING",
+    "INSIDE",
+    "LISTING",
     "OUTSIDE",
     "PERSON_ONLY",
     "UNSET",
+    "WRITING",
     "Answer",
     "Caller",
     "CallerKind",

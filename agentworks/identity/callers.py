@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from agentworks.contracts.operation import Caller, CallerKind, Scope
+from agentworks.identity import turns
 from agentworks.identity.secrets import hashed
 from agentworks.rules import refusals
 from agentworks.store import Snapshot
@@ -23,10 +24,12 @@ def nobody(db: Snapshot) -> Caller:
 
 
 def bearer(authorization: str | None) -> Who:
-    """The connection behind an `Authorization` header (RFC 6750)."""
+    """The connection, or the running turn, behind an `Authorization` header (RFC 6750)."""
     scheme, _, token = (authorization or "").partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         return nobody
+    if token.strip().startswith(f"{turns.PREFIX}_"):
+        return turns.turn(token.strip())
     secret_hash = hashed(token.strip())
 
     def who(db: Snapshot) -> Caller:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import apsw
 
-VERSION = 1
+VERSION = 2
 
 
 class NewerSchema(Exception):

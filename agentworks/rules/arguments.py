@@ -33,8 +33,16 @@ class Admitted(Struct, frozen=True, kw_only=True):
 
     args: dict[str, Any]
     problems: list[str]
-    as_given: str
-    as_converted: str
+    given: Any  # as the caller sent it; UNSET for none
+    converted: Any  # after conversion, before defaults
+
+    @property
+    def as_given(self) -> str:
+        return as_given(self.given)
+
+    @property
+    def as_converted(self) -> str:
+        return as_given(self.converted)
 
 
 def admit(inputs: Sequence[Input], args: Any = UNSET) -> Admitted:
@@ -44,8 +52,7 @@ def admit(inputs: Sequence[Input], args: Any = UNSET) -> Admitted:
     """
     given, unreadable = read_args(args)
     if given is None:
-        same_twice = as_given(args)
-        return Admitted(args={}, problems=unreadable, as_given=same_twice, as_converted=same_twice)
+        return Admitted(args={}, problems=unreadable, given=args, converted=args)
     taken, converted, problems = {}, dict(given), []
     for declared in inputs:
         if declared.name in given:
@@ -63,8 +70,8 @@ def admit(inputs: Sequence[Input], args: Any = UNSET) -> Admitted:
     return Admitted(
         args=taken,
         problems=problems + _unknown_names(inputs, given),
-        as_given=as_given(args),
-        as_converted=fingerprint(converted),
+        given=args,
+        converted=converted,
     )
 
 

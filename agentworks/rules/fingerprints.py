@@ -14,7 +14,7 @@ def canonical(value: Any) -> str:
 
     In the manner of RFC 8785, but integers of any size stay exact.
     """
-    return _ENCODER.encode(_plain(value))
+    return _ENCODER.encode(plain(value))
 
 
 def fingerprint(*values: Any) -> str:
@@ -37,11 +37,12 @@ def among(value: Any, choices: list[Any]) -> bool:
     return any(canonical(each) == wanted for each in choices)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """The value with whole doubles as integers, which JSON does not tell from them."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: plain(each) for key, each in value.items()}
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [plain(each) for each in value]
     return value

@@ -28,6 +28,24 @@ EXPIRED_INBOXES_MAX = 2_000  # expired inboxes remembered
 WAIT_SECONDS_MAX = 25  # seconds an external caller may wait
 MESSAGES_PER_PAGE_MAX = 100  # messages in one page
 MESSAGES_PER_PAGE_DEFAULT = 30  # messages, when the caller does not say (contract §4)
+INSIDE_WAIT_SECONDS_MAX = 120  # seconds an agent may wait inside its turn
+
+# ── Crew function concurrency ────────────────────────────────────────────────────────────────
+CREW_CALLS_RUNNING_MAX = 3  # isolated executions of one agent at once; setting
+BUSY_RETRY_SECONDS = 10  # seconds after which a caller who found none free may try again (ours)
+
+# ── Calls (contract §5; numbers are ours where no other source is named) ─────────────────────
+CHAIN_AGENTS_MAX = 4  # agents in one chain of calls (contract §5)
+CHAIN_CALLS_MAX = 20  # calls in one chain (contract §5)
+STEERS_PER_HOUR_MAX = 40  # messages into one running call in a rolling hour
+STEERS_WAITING_MAX = 20  # of them not yet taken up
+PROGRESS_LINES_SHOWN = 5  # lines of progress in an answer ([S4] get_call)
+PENDING_INPUTS_SHOWN_MAX = 10  # open questions in an answer
+CALL_FILES_SHOWN_MAX = 20  # files in an answer; the rest is listed by calls.read_file
+REPLY_BYTES_MAX = 256 * 1024  # bytes of one answer to a question, as JSON
+CALLS_PER_PAGE_MAX = 100  # calls in one page
+CALLS_PER_PAGE_DEFAULT = 30  # calls, when the caller does not say
+CALLS_SCANNED_MAX = 2_000  # calls looked through for one page
 
 # ── Function retry IDs ───────────────────────────────────────────────────────────────────────
 SUBMISSION_DAYS_MIN = 7  # days a submission_id is remembered at least
@@ -38,6 +56,35 @@ AGENT_NAME_LENGTH_MAX = 64  # characters
 REGISTRATIONS_PER_ACCOUNT_MAX = 100  # named agents
 REGISTRATIONS_PER_STORE_MAX = 2_000  # named agents
 ALLOWED_CONNECTIONS_MAX = 100  # connections that may use one name (ours)
+
+# ── Agents and their definitions (contract §7; numbers are ours where no other source is named) ──
+NAME_LENGTH_MAX = 100  # characters of an agent's name
+ABOUT_LENGTH_MAX = 2_000  # characters of what is said about an agent
+ABOUT_SHOWN_MAX = 120  # characters of it in lists ([S4] "list_agents")
+SIGNATURES_SHOWN_MAX = 3  # functions of an agent written out in lists; the rest is counted
+SIGNATURE_SHOWN_MAX = 160  # characters of one signature in lists
+INSTRUCTIONS_LENGTH_MAX = 100_000  # characters an agent, or one of its functions, is told
+IDLE_MINUTES_MAX = 1_440  # minutes a call may show no sign of life, as an agent may ask for
+AGENTS_PER_ACCOUNT_MAX = 1_000  # agents one account owns
+AGENTS_PER_PAGE_MAX = 100  # agents in one page of a list
+FUNCTIONS_PER_AGENT_MAX = 100  # functions
+FUNCTIONS_LISTED_MAX = 500  # functions in one list
+DEFINITION_BYTES_MAX = 1024 * 1024  # bytes of one definition without its files, as JSON
+TRIGGERS_PER_AGENT_MAX = 100  # triggers
+MEMBERS_PER_AGENT_MAX = 100  # accounts with a role
+ALLOWED_CALLERS_MAX = 100  # entries in one function's allow-list
+RUNTIME_BYTES_MAX = 256 * 1024  # bytes of one runtime's settings, written as JSON
+
+# ── Files of an agent (contract §7) ──────────────────────────────────────────────────────────
+AGENT_FILES_MAX = 1_000  # files its authors gave an agent
+AGENT_FILES_BYTES_MAX = 16 * 1024 * 1024  # bytes they have together
+PATH_LENGTH_MAX = 900  # characters of a file's path
+PATH_PART_BYTES_MAX = 255  # bytes of one part of it, as Linux has it
+SEARCH_TEXT_LENGTH_MAX = 200  # characters searched for
+SEARCH_HITS_MAX = 100  # lines found in one search
+SEARCH_LINE_LENGTH_MAX = 200  # characters shown of a line found
+SEARCH_FILE_BYTES_MAX = 2 * 1024 * 1024  # bytes of a file that is looked into; larger ones are not
+SEARCH_BYTES_MAX = 64 * 1024 * 1024  # bytes looked through in one search
 
 # ── Requests (contract §3) ───────────────────────────────────────────────────────────────────
 BODY_BYTES_MAX = 16 * 1024 * 1024  # bytes of one HTTP request body
@@ -115,12 +162,32 @@ RELAY_PROGRAM_RLIMITS = {  # as RLIMIT_* of a relay's program: bytes, seconds, p
 }
 PROGRAM_TMP_BYTES_MAX = 256 * 1024 * 1024  # bytes of /tmp inside bubblewrap
 
+# ── Crew call outputs ────────────────────────────────────────────────────────────────────────
+CALL_OUTPUT_DAYS_MAX = 7  # days after its last change that the folder of a call is kept
+CALL_OUTPUT_SWEEP_SECONDS = 3_600  # seconds at least between two sweeps of one Crew's calls
+
+# ── Turns, their questions and wakeups (numbers are ours) ────────────────────────────────────
+TURNS_RUNNING_MAX = 64  # turns at once on this server, those of calls within calls aside; setting
+TURNS_LOOK_SECONDS = 1  # seconds between two looks at what is queued, answered or due, unasked
+PROGRESS_LINES_KEPT_MAX = 200  # newest lines of progress kept of one call
+MESSAGES_PER_TURN_MAX = 40  # waiting messages of one conversation that one turn takes up
+QUESTIONS_PER_TURN_MAX = 20  # questions one turn may have open at once
+FEEDBACK_SECONDS_DEFAULT = 600  # seconds an immediate question waits for its answer
+FEEDBACK_SECONDS_MAX = 3_600  # seconds it may be told to wait
+REQUEST_DAYS_MAX = 90  # days a durable request may be told to wait
+WAKEUP_MINUTES_MAX = 43_200  # minutes ahead a wakeup may be scheduled
+WAKEUPS_PER_CHAT_MAX = 20  # wakeups one conversation may wait for
+WAKEUPS_PER_SWEEP_MAX = 500  # wakeups one minute's sweep fires; the rest wait for the next
+WAKEUP_REASON_LENGTH_MAX = 2_000  # characters
+
 #: What an operator may raise with `agentworks serve --set NAME=N`.
 SETTINGS = (
     "MESSAGES_PER_HOUR_MAX",
     "MESSAGES_PER_INBOX_MAX",
     "INBOXES_PER_ACCOUNT_MAX",
     "INBOXES_PER_STORE_MAX",
+    "CREW_CALLS_RUNNING_MAX",
+    "TURNS_RUNNING_MAX",
 )
 
 

@@ -118,6 +118,20 @@ def page(
     )
 
 
+def page_of(raw: bytes, offset: int, limit: int) -> Page:
+    """The same page of a file that is held in memory."""
+    taken = raw[offset : offset + min(limit, limits.FILE_PAGE_BYTES_MAX)]
+    content, encoding, size = _as_text(taken, offset + len(taken) >= len(raw))
+    following = offset + size
+    return Page(
+        content=content,
+        encoding=encoding,
+        offset=offset,
+        size=len(raw),
+        next_offset=following if size and following < len(raw) else None,
+    )
+
+
 def whole(base: Path, inside: tuple[str, ...], file: str, most: int) -> bytes:
     """All of a small file. Raises NoSuchFile, and BadName when it has more than `most` bytes."""
     opened, size, _ = _opened(base, inside, file)
@@ -127,7 +141,9 @@ def whole(base: Path, inside: tuple[str, ...], file: str, most: int) -> bytes:
         return _read(source.fileno(), 0, most + 1, most + 1)
 
 
-def write_new(base: Path, inside: tuple[str, ...], file: str, content: bytes) -> None:
+def write_new(
+    base: Path, inside: tuple[str, ...], file: str, content: bytes, mode: int = 0o600
+) -> None:
     """Put a file there, in place of one of that name. Raises BadName, OSError."""
     problems = name_problems(file)
     if problems:
@@ -138,8 +154,18 @@ def write_new(base: Path, inside: tuple[str, ...], file: str, content: bytes) ->
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(name, dir_fd=folder)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-            with os.fdopen(os.open(name, flags, 0o600, dir_fd=folder), "wb") as target:
+            with os.fdopen(os.open(name, flags, mode, dir_fd=folder), "wb") as target:
                 target.write(content)
+
+
+def remove(base: Path, inside: tuple[str, ...], file: str) -> None:
+    """Take a file away. Raises BadName; OSError when it is not there, or is a folder."""
+    problems = name_problems(file)
+    if problems:
+        raise BadName(problems)
+    *folders, name = file.split("/")
+    with _folder(base, inside) as top, _below(top, folders) as folder:
+        os.unlink(name, dir_fd=folder)
 
 
 def name_problems(file: str) -> list[str]:

@@ -76,14 +76,21 @@ def place(root: Path, agent_id: str, turn: str) -> Folders:
     )
 
 
-def prepare(root: Path, agent_id: str, turn: str) -> Folders:
-    """Make a turn's folders. Raises FileExistsError when that turn had its folders already."""
+def prepare(
+    root: Path, agent_id: str, turn: str, *, again: bool = False, private: bool = True
+) -> Folders:
+    """Make a turn's folders. Raises FileExistsError when that turn had its folders already.
+
+    `again`: a call goes on in a further turn, beside what its earlier ones have produced.
+    `private`: with work, home and tmp, which only a program needs.
+    """
     folders = place(root, agent_id, turn)
     for folder in (folders.outputs, folders.turn.parent):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folders.turn.mkdir(mode=0o700)
-    for folder in (folders.out, folders.work, folders.home, folders.tmp):
-        folder.mkdir(mode=0o700)
+    folders.turn.mkdir(mode=0o700, exist_ok=again)
+    alone = (folders.work, folders.home, folders.tmp) if private else ()
+    for folder in (folders.out, *alone):
+        folder.mkdir(mode=0o700, exist_ok=again)
     return folders
 
 

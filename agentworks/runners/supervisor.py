@@ -88,6 +88,10 @@ class Execution:
         """A sign of life from elsewhere."""
         self._life = asyncio.get_running_loop().time()
 
+    def silence(self) -> float:
+        """Seconds since its last sign of life."""
+        return asyncio.get_running_loop().time() - self._life
+
     async def steer(self, text: str) -> bool:
         """Text into the running turn; False when it must wait for the next one."""
         self.alive()

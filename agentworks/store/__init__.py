@@ -57,12 +57,13 @@ class Store:
         ring_all: Callable[[], None] = lambda: None,
         now: Callable[[], int] = clock.now,
         new_id: Callable[[str], str] = clock.new_id,
+        new_uuid: Callable[[], str] = clock.new_uuid,
         waiting_max: int = 10_000,
         batch_max: int = 256,
         synchronous: str = "FULL",
     ) -> None:
         self.path = str(path)
-        self._now, self._new_id = now, new_id
+        self._now, self._new_id, self._new_uuid = now, new_id, new_uuid
         self._ring, self._ring_all = ring, ring_all
         self._waiting_max, self._batch_max = waiting_max, batch_max
         self._db, self._reader = file.pair(self.path, synchronous, now())
@@ -200,7 +201,7 @@ class Store:
 
     def _perform(self, each: _Waiting, rung: set[str], memo: dict[Any, Any]) -> _Finished:
         before = self._db.total_changes()
-        tx = Transaction(self._db, self._now(), self._new_id, memo)
+        tx = Transaction(self._db, self._now(), self._new_id, self._new_uuid, memo)
         try:
             done = each.work(tx)
         except Refuse as refusal:

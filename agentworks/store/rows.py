@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, TypeVar
 import apsw
 from msgspec import Struct
 
+from agentworks import clock
+
 Row = TypeVar("Row", bound=Struct)
 
 
@@ -62,11 +64,15 @@ class Transaction(Snapshot):
         db: apsw.Connection,
         now: int,
         new_id: Callable[[str], str],
+        new_uuid: Callable[[], str] = clock.new_uuid,
         memo: dict[Any, Any] | None = None,
     ) -> None:
         super().__init__(db, now, memo)
         self.new_id = new_id
+        self.new_uuid = new_uuid
         self.rung: set[str] = set()
+        self.understood: bytes | None = None  # a second fingerprint of the request: retries
+        self.studied: Any = None  # what was found out about the request beforehand: dispatch
         self.keeps_memo = False
 
     def run(self, sql: str, **values: Any) -> None:

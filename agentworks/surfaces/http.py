@@ -22,6 +22,8 @@ from msgspec import Struct
 
 from agentworks import clock
 from agentworks.contracts import PROTOCOL
+from agentworks.contracts.calls import Working
+from agentworks.contracts.functions import Busy
 from agentworks.contracts.refusal import Fault, RefusalCode, Refuse, Refused
 from agentworks.dispatch import Dispatch
 from agentworks.identity import callers
@@ -239,10 +241,18 @@ def header(scope: Scope, name: bytes) -> str | None:
     return None
 
 
+#: The statuses of answers that are neither a plain answer nor a refusal.
+OTHERWISE: dict[type[Struct], HTTPStatus] = {
+    Working: HTTPStatus.ACCEPTED,
+    Busy: HTTPStatus.TOO_MANY_REQUESTS,
+    Fault: HTTPStatus.INTERNAL_SERVER_ERROR,
+}
+
+
 def status_of(answer: Struct) -> HTTPStatus:
     if isinstance(answer, Refused):
         return STATUS[answer.code]
-    return HTTPStatus.INTERNAL_SERVER_ERROR if isinstance(answer, Fault) else HTTPStatus.OK
+    return OTHERWISE.get(type(answer), HTTPStatus.OK)
 
 
 async def respond(
@@ -257,6 +267,8 @@ async def respond(
     ]
     if isinstance(answer, Refused):
         about += refusal_headers(answer, status)
+    elif isinstance(answer, Busy):
+        about += retry_after(answer.retry_at)
     await send({"type": "http.response.start", "status": int(status), "headers": about})
     await send({"type": "http.response.body", "body": body, "more_body": False})
 
@@ -266,6 +278,9 @@ def refusal_headers(refused: Refused, status: HTTPStatus) -> Headers:
         return [(b"www-authenticate", b'Bearer realm="agentworks"')]
     if refused.code is RefusalCode.UNAVAILABLE:
         return [(b"retry-after", str(_RETRY_SOON).encode())]
-    if refused.retry_at is not None:
-        return [(b"retry-after", str(refusals.seconds_until(refused.retry_at)).encode())]
-    return []
+    return [] if refused.retry_at is None else retry_after(refused.retry_at)
+
+
+def retry_after(moment: str) -> Headers:
+    """RFC 9110 §10.2.3, from an RFC 3339 time."""
+    return [(b"retry-after", str(refusals.seconds_until(moment)).encode())]

@@ -10,11 +10,16 @@ HOUR = 3_600_000  # milliseconds
 
 
 class End(Struct, frozen=True):
-    """One end of a conversation. `kind` is 'account' (unnamed) or 'registration'."""
+    """One end of a conversation. `kind` is 'account' (unnamed), 'registration', or an agent's."""
 
     kind: str
     id: str
     name: str
+
+    @property
+    def agent_id(self) -> str | None:
+        """The Crew, workflow or code agent that is there, if one is."""
+        return None if self.kind in ("account", "registration") else self.id
 
 
 class Conversation(Struct, frozen=True):
@@ -86,16 +91,21 @@ def pair_of(one: End, other: End) -> str | None:
     return " ".join(sorted((one.id, other.id)))
 
 
-def begin(tx: Transaction, account_id: str, opener: End, peer: End) -> Conversation:
+def begin(
+    tx: Transaction, account_id: str, opener: End, peer: End, pair: str | None = None
+) -> Conversation:
+    """`pair` is the key it continues under, where that is more than its two ends."""
     conversation_id = tx.new_id("inbox")
     tx.run(
         """
         INSERT INTO conversations
             (conversation_id, account_id, opener_kind, opener_id, opener_name,
-             peer_kind, peer_id, peer_name, pair, opened_at, active_at, active_hour)
+             peer_kind, peer_id, peer_name, pair, opened_at, active_at, active_hour,
+             opener_agent_id, peer_agent_id)
         VALUES
             (:conversation_id, :account_id, :opener_kind, :opener_id, :opener_name,
-             :peer_kind, :peer_id, :peer_name, :pair, :now, :now, :hour)
+             :peer_kind, :peer_id, :peer_name, :pair, :now, :now, :hour,
+             :opener_agent_id, :peer_agent_id)
         """,
         conversation_id=conversation_id,
         account_id=account_id,
@@ -105,9 +115,11 @@ def begin(tx: Transaction, account_id: str, opener: End, peer: End) -> Conversat
         peer_kind=peer.kind,
         peer_id=peer.id,
         peer_name=peer.name,
-        pair=pair_of(opener, peer),
+        pair=pair or pair_of(opener, peer),
         now=tx.now,
         hour=tx.now // HOUR,
+        opener_agent_id=opener.agent_id,
+        peer_agent_id=peer.agent_id,
     )
     return Conversation(
         conversation_id,

@@ -8,15 +8,19 @@ from agentworks.store import Snapshot, Transaction
 
 
 class Submission(Struct, frozen=True):
+    """`subject` is the id of what the submission began; `answer` is empty where it is told anew."""
+
     fingerprint: bytes
+    fingerprint_converted: bytes | None
     answer: bytes
+    subject: str
 
 
 def find(db: Snapshot, holder: str, operation: str, submission_id: str) -> Submission | None:
     return db.row(
         Submission,
         """
-        SELECT fingerprint, answer
+        SELECT fingerprint, fingerprint_converted, answer, subject
         FROM submissions
         WHERE holder = :holder
           AND operation = :operation
@@ -34,22 +38,24 @@ def keep(
     operation: str,
     submission_id: str,
     kept: Submission,
-    subject: str,
 ) -> None:
-    """`subject` is the id of what the submission began; it is remembered as long as that is."""
+    """It is remembered as long as its subject, if that is a message, and for some days at least."""
     tx.run(
         """
         INSERT INTO submissions
-            (holder, operation, submission_id, fingerprint, answer, subject, accepted_at)
+            (holder, operation, submission_id, fingerprint, fingerprint_converted, answer,
+             subject, accepted_at)
         VALUES
-            (:holder, :operation, :submission_id, :fingerprint, :answer, :subject, :now)
+            (:holder, :operation, :submission_id, :fingerprint, :fingerprint_converted, :answer,
+             :subject, :now)
         """,
         holder=holder,
         operation=operation,
         submission_id=submission_id,
         fingerprint=kept.fingerprint,
+        fingerprint_converted=kept.fingerprint_converted,
         answer=kept.answer,
-        subject=subject,
+        subject=kept.subject,
         now=tx.now,
     )
 

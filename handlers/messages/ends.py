@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from agentworks import inboxes
 from agentworks.contracts.operation import Caller
 from agentworks.rules import limits, refusals
 from agentworks.store import Snapshot
 from agentworks.tables import conversations, expired, registrations
 from agentworks.tables.conversations import Conversation, End
-from agentworks.tables.registrations import Registered, Seen
+from agentworks.tables.registrations import Seen
 
-_NAMES_SHOWN_MAX = 10  # registered names listed in a refusal
 _DAY = 86_400_000  # milliseconds
 
 
@@ -28,25 +28,6 @@ class Side(Struct, frozen=True):
     here: End
     there: End
     recipient: Seen | None
-
-
-def named(db: Snapshot, caller: Caller, agent_name: str) -> Registered:
-    """The registration a caller speaks or reads as. Refuses unknown and forbidden names."""
-    found = registrations.by_name(db, caller.account_id, agent_name)
-    if found is None:
-        raise refusals.unknown_name(agent_name, known_names(db, caller))
-    if not registrations.may_use(db, found.registration_id, caller.connection_id):
-        raise refusals.not_your_name(found.name)
-    return found
-
-
-def known_names(db: Snapshot, caller: Caller) -> list[str]:
-    found = [
-        f"agent:{each.name}"
-        for each in registrations.of_account(db, caller.account_id)
-        if within_bounds(caller, each.registration_id)
-    ]
-    return found[:_NAMES_SHOWN_MAX]
 
 
 def conversation_of(db: Snapshot, caller: Caller, inbox_id: str) -> Conversation:
@@ -114,7 +95,7 @@ def side_of(
             return sides[0]
         names = [side.here.name for side in sides]
         raise refusals.which_end(names, speaking_as(request, sides[-1].here))
-    speaker = named(db, caller, str(agent_name))
+    speaker = inboxes.named(db, caller, str(agent_name))
     for side in usable(db, caller, conversation):
         if side.here.id == speaker.registration_id:
             return side

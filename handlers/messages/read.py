@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from agentworks import clock
+from agentworks import clock, inboxes
 from agentworks.contracts.messages import Message, MessagePage, ReadMessages
 from agentworks.contracts.operation import Caller
 from agentworks.rules import limits, refusals
@@ -50,7 +50,7 @@ def reading_side(
 
 
 def of_mailbox(db: Snapshot, caller: Caller, request: ReadMessages) -> MessagePage:
-    reader = ends.named(db, caller, str(request.agent_name))
+    reader = inboxes.named(db, caller, str(request.agent_name))
     found = messages.of_mailbox(db, reader.registration_id, request.after, size(request))
     if not found:
         db.wait_on(reader.bell)

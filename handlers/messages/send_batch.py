@@ -20,11 +20,11 @@ def judge(tx: Transaction, caller: Caller, given: Any) -> MessageReceipt | Refus
     """One message's receipt or refusal. A refused message has written nothing."""
     try:
         message = decoding.decode(SEND, given)
-        earlier = retries.recall(tx, caller.account_id, SEND, message)
+        earlier = retries.recall(tx, retries.holder(caller), SEND, message)
         if earlier is not None:
             return cast(MessageReceipt, earlier)
         receipt = posting.post(tx, caller, message)
     except Refuse as refusal:
         return refusal.refused
-    retries.remember(tx, caller.account_id, SEND, message, receipt, receipt.message_id)
+    retries.remember(tx, retries.holder(caller), SEND, message, receipt, receipt.message_id)
     return receipt

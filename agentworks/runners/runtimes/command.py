@@ -1,5 +1,7 @@
 """The `command` runtime: any program. The prompt on stdin, the answer on stdout.
 
+What the agent is told before anything else, its instructions, stands before the prompt.
+
 With `events = "text"` all of stdout is the answer; exit code 0 means it is one. With
 `events = "jsonl"` each line of stdout is one event, in the words of `runners/runtime.py`:
 
@@ -117,7 +119,7 @@ class Command:
 
     def _begin(self, turn: Turn, program: Program) -> None:
         if not self.settings.steer:
-            program.write(turn.prompt)
+            program.write("\n\n".join(filter(None, (turn.system, turn.prompt))))
             program.close_stdin()
             return
         said = {

@@ -1,0 +1,1 @@
+"""Agents: list, ask."""

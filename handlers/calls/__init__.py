@@ -1,0 +1,1 @@
+"""Calls that were accepted: get, reply, read_file, list."""

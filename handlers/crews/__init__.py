@@ -1,0 +1,1 @@
+"""Definitions: apply, export, get, delete, set_member, set_messaging, set_runtime, pause."""

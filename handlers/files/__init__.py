@@ -1,0 +1,1 @@
+"""Files of an agent: list, read, write, delete, search."""

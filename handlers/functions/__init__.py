@@ -1,0 +1,1 @@
+"""Structured functions: list, define, delete, call."""

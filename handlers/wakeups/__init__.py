@@ -1,0 +1,1 @@
+"""Wakeups of an agent's own conversation: schedule, reschedule, cancel."""

@@ -14,7 +14,7 @@ from queue import Queue
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 
 ROOT = Path(__file__).parent.parent.parent
 PASSWORD = "correct horse battery"
@@ -190,8 +190,13 @@ def page(site: Site, console: list[str]) -> Iterator[Page]:
     context.close()
 
 
+def failed(request: Request) -> list[str]:
+    """A request that failed. One that the browser gave up by going elsewhere has not."""
+    return [] if request.failure == "net::ERR_ABORTED" else [f"failed: {request.url}"]
+
+
 def listened(page: Page, console: list[str]) -> Page:
     page.on("console", lambda said: console.append(f"{said.type}: {said.text}"))
     page.on("pageerror", lambda fault: console.append(f"fault: {fault}"))
-    page.on("requestfailed", lambda request: console.append(f"failed: {request.url}"))
+    page.on("requestfailed", lambda request: console.extend(failed(request)))
     return page
